@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# pairs.sh: ns per start and end of an I/O in User Mode Linux on two CPUs, for
+# the stock kernel and for the patched one in modes 1 and 2, and for two schemes
+# that are not in the series (blk_bench_kunit.c). Medians of the rounds, lowest
+# and highest in brackets, go to stdout as a table and to DIR/pairs.tsv.
+# Usage: pairs.sh KVER DIR
+set -euo pipefail
+
+TOP=$(cd "$(dirname "$0")/../.." && pwd)
+. "$TOP/tools/kernel/env.sh"
+
+# run KVER: the lines that blk_bench_kunit.c prints in that kernel
+run()
+{
+	local tree=$CACHE/src/bench-$1 build=$CACHE/build/bench-$1 flags=
+
+	parse_kver "$1"
+	commit=$("$TOP/tools/kernel/tree.sh" --commit "$1")
+	[ -e "$tree/.git" ] || git --git-dir="$repo" worktree add -q -f --detach "$tree" "$commit"
+	git -C "$tree" checkout -q -f --detach "$commit"
+	mkdir -p "$tree/block/tests" "$build"
+	cp "$TOP/tools/bench/blk_bench_kunit.c" "$tree/block/tests/"
+	[ ! -e "$tree/block/blk-busy.h" ] || flags=-DHAVE_BLK_BUSY
+	printf 'obj-y += tests/blk_bench_kunit.o\nCFLAGS_tests/blk_bench_kunit.o := %s\n' "$flags" >> "$tree/block/Makefile"
+	printf 'CONFIG_KUNIT=y\nCONFIG_BLOCK=y\nCONFIG_SMP=y\nCONFIG_PREEMPT_NONE=y\n' > "$build.kunitconfig"
+	export CCACHE_DIR=$CACHE/ccache
+	(cd "$tree" && python3 tools/testing/kunit/kunit.py run --kunitconfig="$build.kunitconfig" \
+		--build_dir="$build" --jobs="$JOBS" --make_options="CC=ccache gcc" \
+		--kernel_args=seccomp=on --kernel_args=ncpus=2 --timeout=600 blk_bench) > "$build.log" 2>&1 ||
+		die "the bench kernel fails: see $build.log"
+	git -C "$tree" checkout -q -f -- .
+	sed -n 's/^.*\(BENCH[-A-Z]* \)/\1/p' "$build/test.log"
+}
+
+kver=$1 out=$2
+step "pairs of start and end in User Mode Linux" "5 min the first time"
+{
+	run "$kver+stock" | sed 's/^/stock /'
+	run "$kver" | sed 's/^/patched /'
+} > "$out/pairs.raw"
+awk '
+$2 == "BENCH" { k = $1 " " $3 " " $4 " " $5; v[k, ++n[k]] = $6 / 1000 }
+END {
+	for (k in n) {
+		for (i = 1; i <= n[k]; i++)
+			for (j = i; j > 1 && v[k, j] < v[k, j - 1]; j--) {
+				t = v[k, j]; v[k, j] = v[k, j - 1]; v[k, j - 1] = t
+			}
+		split(k, f, " ")
+		printf "%s\t%s\t%d\t%d\t%.1f\t%.1f\t%.1f\n", f[1], f[2], f[3], f[4], v[k, int((n[k] + 1) / 2)], v[k, 1], v[k, n[k]]
+	}
+}' "$out/pairs.raw" | sort > "$out/pairs.tsv"
+awk -F '\t' '
+function cell(k, c) { return sprintf("%s [%s %s]", m[k, c], lo[k, c], hi[k, c]) }
+{ k = $1 " " $2; c = $3 " " $4; m[k, c] = $5; lo[k, c] = $6; hi[k, c] = $7 }
+END {
+	printf "%-22s %-22s %-22s %-22s %-22s\n", "ns per pair", "1 CPU, depth 1", "1 CPU, depth 2", "2 CPUs, depth 1", "2 CPUs, depth 2"
+	n = split("stock none,stock jiffies,patched jiffies,patched busy,patched rfc,patched rounded", k, ",")
+	for (i = 1; i <= n; i++)
+		printf "%-22s %-22s %-22s %-22s %-22s\n", k[i], cell(k[i], "1 1"), cell(k[i], "1 2"), cell(k[i], "2 1"), cell(k[i], "2 2")
+}' "$out/pairs.tsv"
+awk '$2 == "BENCH-BYTES" { print $1 ": " $3 " bytes of statistics per disk and CPU, " $4 " per disk" }' "$out/pairs.raw"
