@@ -13,7 +13,6 @@
 #include <linux/blkdev.h>
 #include <linux/kthread.h>
 #include <linux/part_stat.h>
-#include <asm/msr.h>
 
 #include "../blk.h"
 #ifdef HAVE_BLK_BUSY
@@ -30,7 +29,7 @@ static u64 stamp ____cacheline_aligned_in_smp;
 
 static inline u64 clock(void)
 {
-	return rdtsc();
+	return __builtin_ia32_rdtsc();
 }
 
 /* As update_io_ticks(), with @now in any unit. */
@@ -113,9 +112,9 @@ static const struct scheme {
 	{ "jiffies", jiffies_start, jiffies_end },
 #ifdef HAVE_BLK_BUSY
 	{ "busy", busy_start, busy_end },
+#endif
 	{ "rfc", rfc_start, rfc_end },
 	{ "rounded", rounded_start, rounded_end },
-#endif
 };
 
 struct worker {

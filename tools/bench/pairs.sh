@@ -8,36 +8,34 @@
 set -euo pipefail
 
 TOP=$(cd "$(dirname "$0")/../.." && pwd)
-. "$TOP/tools/kernel/env.sh"
+. "$TOP/tools/check/env.sh"
 
-# run KVER: the lines that blk_bench_kunit.c prints in that kernel
+# run COMMIT FLAGS: the lines that blk_bench_kunit.c prints in that kernel
 run()
 {
-	local tree=$CACHE/src/bench-$1 build=$CACHE/build/bench-$1 flags=
-
-	parse_kver "$1"
-	commit=$("$TOP/tools/kernel/tree.sh" --commit "$1")
-	[ -e "$tree/.git" ] || git --git-dir="$repo" worktree add -q -f --detach "$tree" "$commit"
-	git -C "$tree" checkout -q -f --detach "$commit"
-	mkdir -p "$tree/block/tests" "$build"
+	tree_at "$1"
+	mkdir -p "$tree/block/tests"
 	cp "$TOP/tools/bench/blk_bench_kunit.c" "$tree/block/tests/"
-	[ ! -e "$tree/block/blk-busy.h" ] || flags=-DHAVE_BLK_BUSY
-	printf 'obj-y += tests/blk_bench_kunit.o\nCFLAGS_tests/blk_bench_kunit.o := %s\n' "$flags" >> "$tree/block/Makefile"
-	printf 'CONFIG_KUNIT=y\nCONFIG_BLOCK=y\nCONFIG_SMP=y\nCONFIG_PREEMPT_NONE=y\n' > "$build.kunitconfig"
-	export CCACHE_DIR=$CACHE/ccache
-	(cd "$tree" && python3 tools/testing/kunit/kunit.py run --kunitconfig="$build.kunitconfig" \
-		--build_dir="$build" --jobs="$JOBS" --make_options="CC=ccache gcc" \
-		--kernel_args=seccomp=on --kernel_args=ncpus=2 --timeout=600 blk_bench) > "$build.log" 2>&1 ||
-		die "the bench kernel fails: see $build.log"
-	git -C "$tree" checkout -q -f -- .
-	sed -n 's/^.*\(BENCH[-A-Z]* \)/\1/p' "$build/test.log"
+	printf 'obj-y += tests/blk_bench_kunit.o\nCFLAGS_blk_bench_kunit.o := %s\n' "$2" >> "$tree/block/Makefile"
+	(cd "$tree" && python3 tools/testing/kunit/kunit.py run --kunitconfig="$out/kunitconfig" \
+		--build_dir="$uml" --jobs="$JOBS" --make_options="CC=ccache gcc" \
+		--kernel_args=seccomp=on --kernel_args=ncpus=2 --timeout=600 blk_bench) > "$out/pairs.log" 2>&1 ||
+		die "the bench kernel fails: see $out/pairs.log"
+	rm -f "$tree/block/tests/blk_bench_kunit.c"
+	tree_at "$1"
+	sed -n 's/^.*\(BENCH[-A-Z]* \)/\1/p' "$uml/test.log"
 }
 
-kver=$1 out=$2
-step "pairs of start and end in User Mode Linux" "5 min the first time"
+[ $# = 2 ] || die "usage: pairs.sh KVER DIR"
+out=$(cd "$2" && pwd)
+check_series "$1"
+uml=$CACHE/build/$version+uml-bench
+export CCACHE_DIR=$CACHE/ccache CCACHE_MAXSIZE=5G PYTHONDONTWRITEBYTECODE=1
+printf 'CONFIG_KUNIT=y\nCONFIG_BLOCK=y\nCONFIG_SMP=y\n' > "$out/kunitconfig"
+step "pairs of start and end in User Mode Linux" "15 min the first time, 1 min after that"
 {
-	run "$kver+stock" | sed 's/^/stock /'
-	run "$kver" | sed 's/^/patched /'
+	run "$base" '' | sed 's/^/stock /'
+	run "$commit" -DHAVE_BLK_BUSY | sed 's/^/patched /'
 } > "$out/pairs.raw"
 awk '
 $2 == "BENCH" { k = $1 " " $3 " " $4 " " $5; v[k, ++n[k]] = $6 / 1000 }

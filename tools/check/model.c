@@ -132,6 +132,7 @@ static unsigned int order_base_2(unsigned int n)
 static void step(const char *what, const void *where, unsigned int how);
 static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 static unsigned int this_cpu(void);
+static bool is_event(void);
 static void wait_while(const unsigned int *flag);
 static void root_moved(const atomic64_t *root);
 static void leaf_changed(const atomic64_t *leaf, bool is_start);
@@ -175,7 +176,9 @@ static const unsigned int *last_flag;	/* that was read */
 ({									\
 	const u64 *_p = &part_stat_get_cpu(part, field, cpu);		\
 									\
-	step("read " #field, _p, READS | TIMED);			\
+	/* with the last one a reader is done */			\
+	step("read " #field, _p,					\
+	     (cpu) + 1 == (int)nr_cpu_ids ? READS | TIMED : READS);	\
 	say("%llu", (unsigned long long)*_p);				\
 	ticks_seen(_p);							\
 	*_p;								\
@@ -203,7 +206,7 @@ static s64 atomic64_read(const atomic64_t *v)
 
 static bool atomic64_try_cmpxchg(atomic64_t *v, s64 *old, s64 new)
 {
-	step("cmpxchg", v, WRITES | TIMED);
+	step("cmpxchg", v, is_event() ? WRITES | TIMED : WRITES);
 	if (v->counter != *old) {
 		say("fails");
 		*old = v->counter;
@@ -358,6 +361,12 @@ static const struct scenario {
 		.threads = {
 			{ 0, 0, "e0" }, { 0, 1, "e1" }, { 0, 2, "e2" },
 			{ 1, 0, "s2s3s4e4e3" },
+		},
+	}, {
+		.name = "end in an end and a reader", .cpus = 2, .leaves = "0110",
+		.before = "s0s1",
+		.threads = {
+			{ 0, 0, "e0e2" }, { 0, 1, "e1" }, { 1, 0, "s2s3r0e3" },
 		},
 	}, {
 		.name = "start in an end in an end", .cpus = 1, .leaves = "000",
@@ -916,6 +925,11 @@ static void wait_while(const unsigned int *flag)
 static unsigned int this_cpu(void)
 {
 	return self->cpu;
+}
+
+static bool is_event(void)
+{
+	return self->event;
 }
 
 /*

@@ -12,7 +12,7 @@ run_sparse()
 
 	objects=$(touched_objects "$1")
 	# shellcheck disable=SC2086
-	build_objects x86_64 C=2 CHECK=sparse $objects
+	build_objects x86_64 W=1 C=2 CHECK=sparse $objects
 }
 
 [ $# = 1 ] || die "usage: sparse.sh KVER"

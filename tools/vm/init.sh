@@ -16,28 +16,41 @@ reset()
 
 lost()
 {
-	echo "$1" | tee "$run/lost"
+	echo "$1" | tee $run/lost
 	exit 1
+}
+
+# wait_until CMD...: for 10 s at most
+wait_until()
+{
+	n=0
+	until "$@"; do
+		n=$((n + 1))
+		[ $n -lt 100 ] || return 0
+		sleep 0.1
+	done
+}
+
+# The kernel measures the TSC for a second before it takes it for a clock.
+clock_settled()
+{
+	read -r clock < /sys/devices/system/clocksource/clocksource0/current_clocksource
+	[ "$clock" != tsc-early ]
 }
 
 # Other clocks are jiffies of 4 ms, or take an exit for each reading. With
 # -icount it is the TSC as well: it counts instructions, as all timers of that
-# machine do. The kernel measures the TSC for a second, as tsc-early, first.
+# machine do.
 check_clock()
 {
-	file=/sys/devices/system/clocksource/clocksource0/current_clocksource
-	n=0
-	while read -r clock < $file && [ "$clock" = tsc-early ] && [ $n -lt 50 ]; do
-		sleep 0.1
-		n=$((n + 1))
-	done
+	wait_until clock_settled
 	case $clock in
 	tsc|kvm-clock)	;;
 	*)	lost "its clock is $clock, not tsc: no time would be right" ;;
 	esac
 }
 
-in_order()
+disks_in_order()
 {
 	for d in /sys/class/nvme/nvme*; do
 		read -r serial < "$d/serial"
@@ -45,24 +58,25 @@ in_order()
 	done
 }
 
-# The kernel probes the disks side by side: bind them again, one by one, when
-# their names do not follow the numbers in QEMU. Then wait for the last one.
+disks_present()
+{
+	set -- /sys/block/nvme*n1
+	[ $# = "$VM_DISKS" ]
+}
+
+# The kernel probes the disks side by side: bind them again one by one if their
+# names do not follow the numbers that QEMU gave them.
 check_disks()
 {
 	cd /sys/bus/pci/drivers/nvme
-	if ! in_order; then
+	wait_until disks_present
+	if ! disks_in_order; then
 		devices=$(echo ????:??:*)
 		for d in $devices; do echo "$d" > unbind; done
 		for d in $devices; do echo "$d" > bind; done
+		wait_until disks_present
 	fi
-	n=0
-	for d in $VM_DISKS; do
-		until [ -e "/sys/block/$d" ]; do
-			n=$((n + 1))
-			[ $n -lt 100 ] || lost "it has no disk $d"
-			sleep 0.1
-		done
-	done
+	disks_present || lost "it does not have $VM_DISKS disks"
 }
 
 # What the command left running holds its output open.
@@ -70,10 +84,15 @@ kill_rest()
 {
 	for p in /proc/[0-9]*; do
 		case ${p#/proc/} in
-		1|"$1")	;;
-		*)	kill -9 "${p#/proc/}" 2>/dev/null || : ;;
+		1|"$copy")	;;
+		*)		kill -9 "${p#/proc/}" 2>/dev/null || : ;;
 		esac
 	done
+}
+
+copied()
+{
+	! kill -0 "$copy" 2>/dev/null
 }
 
 # The output takes a pipe, which programs expect and may open again, and a file
@@ -81,15 +100,11 @@ kill_rest()
 run_command()
 {
 	mkfifo $vm/pipe
-	cat < $vm/pipe > "$run/out" &
+	cat < $vm/pipe > $run/out &
 	copy=$!
-	bash "$run/cmd" < /dev/null > $vm/pipe 2>&1 || rc=$?
-	kill_rest $copy
-	n=0
-	while kill -0 $copy 2>/dev/null && [ $n -lt 50 ]; do
-		sleep 0.1
-		n=$((n + 1))
-	done
+	bash $run/cmd < /dev/null > $vm/pipe 2>&1 || rc=$?
+	kill_rest
+	wait_until copied
 }
 
 # On a terminal of its own, with job control.
@@ -97,23 +112,22 @@ run_shell()
 {
 	exec < /dev/ttyS1 > /dev/ttyS1 2>&1
 	stty sane cols "$VM_COLS" rows "$VM_ROWS"
-	setsid -c bash "$run/cmd" || rc=$?
+	setsid -c bash $run/cmd || rc=$?
 }
 
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 vm=/run/vm
+run=$vm/run
 mount -t proc proc /proc
 trap reset EXIT
 # shellcheck source=/dev/null
 . "$1/env"
 mount -aT "$1/fstab"
-run=$vm/run
 mkdir /run/lock $vm/tmp
-ln -s /proc/self/fd /dev/fd
 check_clock
-[ -z "$VM_DISKS" ] || check_disks
+[ "$VM_DISKS" = 0 ] || check_disks
 rc=0
-if [ "$VM_TTY" = yes ]; then
+if [ -n "$VM_TTY" ]; then
 	run_shell
 else
 	run_command

@@ -17,6 +17,7 @@ BAD='WARNING:|BUG:|Oops|INFO: (task|rcu)|nobody cared|lockdep|refcount_t|I/O err
 # shellcheck disable=SC2016
 run_in_vm='"$1"; rc=$?
 if dmesg | grep -E "$2" >&2; then echo "the kernel complains" >&2; [ $rc != 0 ] || rc=1; fi
+echo "ended with $rc"
 exit $rc'
 
 run_test()
@@ -27,6 +28,8 @@ run_test()
 	# shellcheck disable=SC2086
 	"$TOP/tools/vm/run.sh" -k "$kver" $options -- bash -c "$run_in_vm" - "tools/vm/tests/$name.sh" "$BAD" \
 		> "$log" 2>&1 || rc=$?
+	# a machine that runs nothing does not pass
+	grep -qx "ended with $rc" "$log" || rc=125
 	case $rc in
 	0)	echo "ok $name ($((SECONDS - start)) s)" ;;
 	4)	echo "skip $name: $(sed -n 's/^SKIP: //p' "$log" | tail -n 1)" ;;

@@ -1,29 +1,28 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# run.sh [OPTION...] [-- CMD...]: run CMD as root in a fresh virtual machine;
-# its output appears on stdout and its exit code is returned. 125: the machine
-# was lost (a panic, a timeout, QEMU died); the end of its console is on stderr.
-# Without CMD: a shell on the terminal. The machine sees the host's files
-# read-only; what it writes is gone, but for DIR.
-#
-#   -k KVER       kernel (default: DEFAULT_KVER), built when it is not yet
+# run.sh [OPTION...] [-- CMD...]: run CMD as root in a fresh virtual machine. Its
+# output appears on stdout, its exit code is returned; 125: the machine was lost
+# (a panic, a timeout, QEMU died), with the end of its console on stderr. Without
+# CMD: a shell on the terminal. The machine sees the files of the host, read-only,
+# and starts in the checkout; $TMPDIR is its own.
+#   -k KVER       kernel (DEFAULT_KVER of env.sh); is built if need be
 #   -c CPUS       CPUs (2)
 #   -m MEM        memory (2G)
-#   -d DISKS      NVMe disks nvme0n1 ..., 4 GiB each (1)
+#   -d DISKS      NVMe disks nvme0n1 ... of 4 GiB (1)
 #   -q QUEUES     I/O queues of each (2)
-#   -l LATENCY_NS disks that store nothing and answer after that time (0: at
-#                 once; any other is rounded up to the host's timer tick)
-#                 instead of disks in a file
+#   -l LATENCY_NS disks that store nothing and answer after that time (0: at once;
+#                 any other is rounded up to the host's timer tick), not in a file
 #   -i            count instructions: 1 CPU, 1 ns per instruction
-#   -t TIMEOUT_S  the machine is lost after this time (600); 0: never
+#   -t TIMEOUT_S  after this the machine is lost (600; 0: never)
 #   -a ARGS       more kernel arguments
-#   -o DIR        shared with the machine, there $VM_OUT
-#   -p SOCKET     QMP socket; disk N is the device nvmeN
+#   -o DIR        shared with the machine, which has it as $VM_OUT
+#   -p SOCKET     QMP; disk N is the device nvmeN
 set -euo pipefail
 
 TOP=$(cd "$(dirname "$0")/../.." && pwd)
 . "$TOP/tools/kernel/env.sh"
 
+# number OPTION VALUE MIN MAX
 number()
 {
 	[[ $2 =~ ^(0|[1-9][0-9]{0,11})$ && $2 -ge $3 && $2 -le $4 ]] ||
@@ -67,20 +66,29 @@ share_dir()
 # Each disk has a port of its own, so that it can be unplugged.
 add_disk()
 {
-	local back="driver=null-co,size=4G,latency-ns=$latency,read-zeroes=on"
+	local back="driver=null-co,size=4294967296,latency-ns=$latency,read-zeroes=on"
 
 	if [ -z "$latency" ]; then
 		truncate -s 4G "$run/disk$1"
-		back="driver=raw,discard=unmap,file.driver=file,file.filename=${run//,/,,}/disk$1,file.discard=unmap,cache.no-flush=on"
+		back="driver=raw,discard=unmap,cache.no-flush=on,file.driver=file,file.discard=unmap,file.filename=${run//,/,,}/disk$1"
 	fi
 	qemu+=(-blockdev "node-name=disk$1,$back"
 		-device "pcie-root-port,id=port$1,chassis=$1,slot=$1"
 		-device "nvme,id=nvme$1,bus=port$1,drive=disk$1,serial=vm$1,max_ioqpairs=$queues,msix_qsize=$((queues + 1))")
 }
 
-# A /dev/kvm without a CPU that can virtualize opens, and then hangs.
-set_accelerator()
+# A /dev/kvm without a CPU that can virtualize opens, and then hangs. The root is
+# cached without asking the host again: nobody should change what the machine
+# uses while it runs. The time-outs of NVMe allow for emulation.
+qemu_command()
 {
+	local root="root=host rootfstype=9p rootflags=trans=virtio,version=9p2000.L,msize=512000,cache=loose ro" n
+
+	qemu=(qemu-system-x86_64 -machine q35 -cpu max -smp "$cpus" -m "$mem" -nodefaults -no-user-config
+		-display none -no-reboot -kernel "$obj/arch/x86/boot/bzImage"
+		-append "panic=-1 oops=panic console=ttyS0 loglevel=5 tsc=reliable no_timer_check pcie_ports=native nvme_core.io_timeout=255 nvme_core.admin_timeout=255 $root $append init=\"$TOP/tools/vm/init.sh\" -- \"$run\""
+		-global ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off
+		-chardev "file,id=console,path=${run//,/,,}/console" -serial chardev:console)
 	if [ -n "$icount" ]; then
 		qemu+=(-accel tcg -icount 'shift=0,sleep=off')
 	elif [ -w /dev/kvm ] && grep -qwE 'vmx|svm' /proc/cpuinfo; then
@@ -88,34 +96,20 @@ set_accelerator()
 	else
 		qemu+=(-accel tcg)
 	fi
-}
-
-# The root file system is cached without asking the host again: nobody should
-# change it while the machine runs. The NVMe time-outs allow for emulation.
-qemu_command()
-{
-	local i
-
-	qemu=(qemu-system-x86_64 -machine q35 -cpu max -smp "$cpus" -m "$mem" -nodefaults -no-user-config
-		-display none -no-reboot -kernel "$obj/arch/x86/boot/bzImage"
-		-append "panic=-1 oops=panic console=ttyS0 loglevel=5 tsc=reliable no_timer_check pcie_ports=native root=host rootfstype=9p rootflags=trans=virtio,version=9p2000.L,msize=512000,cache=loose ro nvme_core.io_timeout=255 nvme_core.admin_timeout=255 $append init=\"$TOP/tools/vm/init.sh\" -- \"$run\""
-		-global ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off
-		-chardev "file,id=console,path=${run//,/,,}/console" -serial chardev:console)
 	[ -z "$tty" ] || qemu+=(-chardev 'stdio,id=tty,signal=off' -serial chardev:tty)
 	[ -z "$qmp" ] || qemu+=(-qmp "unix:${qmp//,/,,},server=on,wait=off")
-	set_accelerator
 	share_dir host / ,readonly=on
 	share_dir run "$run"
 	[ -z "$share" ] || share_dir out "$share"
-	for ((i = 0; i < disks; i++)); do
-		add_disk "$i"
+	for ((n = 0; n < disks; n++)); do
+		add_disk "$n"
 	done
 }
 
-# The mounts of the machine. Not over /tmp: the checkout or CMD may be there.
-# The host may have no /lib/modules to mount over: the kernel's comes on top of
-# the host's /lib instead, less its link to the build directory, for which
-# bpftrace would leave BTF alone.
+# The mounts of the machine. Not over /tmp: the checkout or CMD may be there. The
+# host may have no /lib/modules to mount over: the kernel's come on top of the
+# host's /lib, less the link to the build directory, for which bpftrace would
+# leave BTF alone.
 write_fstab()
 {
 	local shared=trans=virtio,version=9p2000.L,msize=512000,cache=none,X-mount.mkdir
@@ -138,16 +132,13 @@ write_fstab()
 	EOF
 }
 
-# The command, with its arguments as they are.
+# What init.sh reads, and the command with its arguments as they are.
 write_command()
 {
-	local size names=() i
+	local size
 
 	size=$(stty size 2>/dev/null) || size='24 80'
-	for ((i = 0; i < disks; i++)); do
-		names+=("nvme${i}n1")
-	done
-	printf "%s='%s'\n" VM_DISKS "${names[*]}" VM_TTY "${tty:+yes}" VM_ROWS "${size% *}" VM_COLS "${size#* }" > "$run/env"
+	printf '%s=%s\n' VM_DISKS "$disks" VM_TTY "$tty" VM_ROWS "${size% *}" VM_COLS "${size#* }" > "$run/env"
 	printf 'export %s=%q\n' HOME "$HOME" LANG C.UTF-8 TERM "${TERM:-dumb}" TMPDIR /run/vm/tmp \
 		DM_DISABLE_UDEV 1 VM_KVER "$kver" VM_OBJ "$obj" VM_OUT "${share:+/run/vm/out}" > "$run/cmd"
 	printf 'cd %q\nexec' "$TOP" >> "$run/cmd"
@@ -155,7 +146,24 @@ write_command()
 	: > "$run/out"
 }
 
-# Both in the background: a signal to this script is then seen at once.
+lost()
+{
+	local why="no exit code, QEMU ended with $1"
+
+	case $1 in
+	124|137) why="not finished after $limit s" ;;
+	esac
+	if [ -e "$run/lost" ]; then
+		why=$(cat "$run/lost")
+	elif grep -q 'Kernel panic' "$run/console" 2>/dev/null; then
+		why=$(grep -m1 -o 'Kernel panic.*' "$run/console" | tr -d '\r')
+	fi
+	tail -qn 30 "$run/console" "$run/qemu" >&2 2>/dev/null || :
+	echo "run.sh: the machine was lost: $why" >&2
+	exit 125
+}
+
+# In the background: a signal to this script is then seen at once.
 run_machine()
 {
 	local status=0
@@ -170,23 +178,6 @@ run_machine()
 	wait
 	pids=
 	[ -e "$run/rc" ] || lost "$status"
-}
-
-lost()
-{
-	local why="no exit code, QEMU ended with $1"
-
-	case $1 in
-	124|137) why="not finished after $limit s" ;;
-	esac
-	if [ -e "$run/lost" ]; then
-		why=$(cat "$run/lost")
-	elif grep -q 'Kernel panic' "$run/console" 2>/dev/null; then
-		why=$(sed -n 's/.*\(Kernel panic.*[^\r]\)\r*$/\1/p;T;q' "$run/console")
-	fi
-	tail -n 30 "$run/console" "$run/qemu" >&2 2>/dev/null || :
-	echo "run.sh: the machine was lost: $why" >&2
-	exit 125
 }
 
 # shellcheck disable=SC2317

@@ -31,11 +31,16 @@ hang()
 		--iodepth="$2" --iodepth_batch="$2" --number_ios="$2" --output=/dev/null &
 }
 
-# below the time-out of null_blk, 5 s, which cannot be set
+# Below the time-out of null_blk, 5 s, which cannot be set: on a slow host they
+# may end during the sample, so try again.
 null_blk nullb0 size=64 queue_mode=2 irqmode=2 completion_nsec=4800000000 hw_queue_depth=64
 set_mode nullb0 2
-hang nullb0 8
-sample nullb0 8
+for try in 1 2 3; do
+	hang nullb0 8
+	(sample nullb0 8) && break
+	[ $try != 3 ] || fail "no sample of nullb0 while it hung"
+	wait
+done
 last=$(field nullb0 11)
 while [ "$(inflight nullb0)" -gt 0 ]; do
 	now=$(field nullb0 11)
@@ -46,25 +51,17 @@ wait
 check "what was seen is in the end the time of the I/Os" \
 	"$(field nullb0 11) >= $last && $(field nullb0 11) - $(field nullb0 4) - $(field nullb0 8) <= 1"
 
-# bio based: dm over a slow disk, and dm over a suspended dm
+# bio based: dm over a suspended dm
 modprobe dm_mod
-dmsetup create --noudevsync slow --table "0 65536 linear /dev/nullb0 0"
-need_disk dm-0
-expect "mode of dm over a disk in mode 2" "$(mode dm-0)" 2
-hang dm-0 5
-sample dm-0 5
-wait
-expect "in flight on dm-0 at the end" "$(inflight dm-0)" 0
-
 dmsetup create --noudevsync lower --table "0 65536 linear /dev/nvme0n1 0"
-dmsetup create --noudevsync upper --table "0 65536 linear /dev/dm-1 0"
-set_mode dm-2 2
+dmsetup create --noudevsync upper --table "0 65536 linear /dev/dm-0 0"
+set_mode dm-1 2
 dmsetup suspend --noudevsync --nolockfs lower
-hang dm-2 3
-sample dm-2 3
+hang dm-1 3
+sample dm-1 3
 dmsetup resume --noudevsync lower
 wait
-expect "in flight on dm-2 at the end" "$(inflight dm-2)" 0
-last=$(field dm-2 10)
+expect "in flight on dm-1 at the end" "$(inflight dm-1)" 0
+last=$(field dm-1 10)
 sleep 0.5
-expect "busy time of the idle dm-2" "$(field dm-2 10)" "$last"
+expect "busy time of the idle dm-1" "$(field dm-1 10)" "$last"

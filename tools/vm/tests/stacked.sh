@@ -64,7 +64,7 @@ for level in 0 1; do
 	for m in 1 2; do
 		set_mode nvme1n1 $m
 		mdadm --create /dev/md0 --run --quiet --level=$level --raid-devices=2 --metadata=1.2 \
-			--assume-clean --bitmap=none /dev/nvme0n1 /dev/nvme1n1 2>/run/vm/tmp/err || fail "mdadm: $(cat /run/vm/tmp/err)"
+			/dev/nvme0n1 /dev/nvme1n1 2>/run/vm/tmp/err || fail "mdadm: $(cat /run/vm/tmp/err)"
 		expect "md raid$level with a member in mode $m" "$(mode md0)" $m
 		mdadm --stop --quiet /dev/md0
 	done
