@@ -216,5 +216,6 @@ static struct kunit_suite blk_bench_suite = {
 	.test_cases = blk_bench_cases,
 };
 kunit_test_suite(blk_bench_suite);
+
 MODULE_DESCRIPTION("Cost of block I/O accounting");
 MODULE_LICENSE("GPL");

@@ -23,7 +23,7 @@ print("%.1f" % (r["runtime"] * 1e6 / r["total_ios"]))'
 modes="0 1 2"
 echo 2 > /sys/block/nullb0/queue/iostats 2>/dev/null || :
 [ "$(cat /sys/block/nullb0/queue/iostats)" = 2 ] || modes="0 1"
-for round in 1; do
+for round in $(seq "${ROUNDS:-1}"); do
 	for mode in $modes; do
 		echo "$mode" > /sys/block/nullb0/queue/iostats
 		for depth in 1 16; do

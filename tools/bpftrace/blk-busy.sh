@@ -3,11 +3,9 @@
 # blk-busy.sh: record the events between which disks are busy, in the ring buffer
 # of ftrace: in the running kernel, without bpftrace, at little cost to the load.
 #
-#   blk-busy.sh start [bio] [inner]   begin; with the bios of bio-based disks (dm,
-#                                     md, zram), with an event more per request
-#                                     for the inner figures of blk-busy.awk
-#   blk-busy.sh mark TEXT             put a mark among the events
-#   blk-busy.sh stop                  end, and print the events for blk-busy.awk
+#   blk-busy.sh start [bio]   begin; with the bios of bio-based disks (dm, md, zram)
+#   blk-busy.sh mark TEXT     put a mark among the events
+#   blk-busy.sh stop          end, and print the events for blk-busy.awk
 #
 # Example:  blk-busy.sh start; fio job.fio; blk-busy.sh stop | blk-busy.awk
 # Requires: root, tracefs. Buffer: BUSY_KB KiB a CPU (16384); an I/O takes about
@@ -23,21 +21,19 @@ die()
 	exit 2
 }
 
+# block_io_start and block_io_done are there since Linux 6.5. The interrupts tell
+# batches of completions apart.
 events()
 {
-	echo block_rq_insert block_rq_issue block_rq_merge block_bio_frontmerge block_unplug
+	set -- ${1+block_bio_queue block_split block_bio_complete}
+	set -- "$@" block_rq_insert block_rq_issue block_rq_merge block_rq_complete block_bio_frontmerge block_unplug
 	if [ -d $tracing/events/block/block_io_start ]; then
-		echo block_io_start block_io_done
+		set -- "$@" block_io_start block_io_done
 	else
-		echo block_getrq block_rq_complete
+		set -- "$@" block_getrq
 	fi
-	for kind; do
-		case $kind in
-		bio)	echo block_bio_queue block_split block_bio_complete ;;
-		inner)	echo block_rq_complete ;;
-		*)	die "start takes bio and inner, not '$kind'" ;;
-		esac
-	done
+	printf 'block/%s\n' "$@"
+	echo irq/irq_handler_entry timer/hrtimer_expire_entry
 }
 
 start()
@@ -51,7 +47,7 @@ start()
 	echo 0 > $dir/options/overwrite
 	echo "${BUSY_KB:-16384}" > $dir/buffer_size_kb
 	for e in $events; do
-		echo 1 > "$dir/events/block/$e/enable"
+		echo 1 > "$dir/events/$e/enable"
 	done
 	trap - EXIT
 }
@@ -67,11 +63,12 @@ stop()
 
 verb=${1-}
 [ $# = 0 ] || shift
-case $verb/$# in
-start/*)	start "$@" ;;
-mark/1)		[ -e $dir ] || die "is not recording"
+case $verb/${*:+$1} in
+start/|start/bio)
+		start "$@" ;;
+mark/?*)	[ -e $dir ] || die "is not recording"
 		echo "$1" > $dir/trace_marker ;;
-stop/0)		[ -e $dir ] || die "is not recording"
+stop/)		[ -e $dir ] || die "is not recording"
 		stop ;;
-*)		die "usage: blk-busy.sh start [bio] [inner] | mark TEXT | stop" ;;
+*)		die "usage: blk-busy.sh start [bio] | mark TEXT | stop" ;;
 esac
