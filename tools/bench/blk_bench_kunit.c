@@ -215,6 +215,7 @@ static struct kunit_suite blk_bench_suite = {
 	.name = "blk_bench",
 	.test_cases = blk_bench_cases,
 };
+
 kunit_test_suite(blk_bench_suite);
 
 MODULE_DESCRIPTION("Cost of block I/O accounting");
