@@ -20,7 +20,7 @@ r = json.load(sys.stdin)["jobs"][0]["read"]
 print("%.1f" % (r["runtime"] * 1e6 / r["total_ios"]))'
 }
 
-modes="0 1 2"
+modes=${MODES:-0 1 2}
 echo 2 > /sys/block/nullb0/queue/iostats 2>/dev/null || :
 [ "$(cat /sys/block/nullb0/queue/iostats)" = 2 ] || modes="0 1"
 for round in $(seq "${ROUNDS:-1}"); do

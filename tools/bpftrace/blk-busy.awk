@@ -10,7 +10,7 @@
 # window, queue_ns the sum of their parts within it; ios is the number that ended
 # in the window, latency_ns the sum of their whole latencies; inflight were still
 # running when it closed. An I/O begins when it leaves the task that submitted it:
-# at block_io_start or, if a plug held it, at the unplug; it ends at
+# at block_io_start or, if a plug held it, when the plug is flushed; it ends at
 # block_io_done. The kernel reads its clock just after the one and before the
 # other: these are upper bounds. The inner figures are lower bounds: from
 # block_rq_insert or block_rq_issue to block_rq_complete, of the first request
@@ -267,8 +267,16 @@ event == "tracing_mark_write:" {
 	next
 }
 
-event == "block_unplug:" {
+event == "flush_plug:" {
+	probed = 1
+}
+
+event == "flush_plug:" || (event == "block_unplug:" && !probed) {
 	unplugged[pid] = t
+	next
+}
+
+event == "block_unplug:" {
 	next
 }
 

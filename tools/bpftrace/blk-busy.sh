@@ -36,13 +36,27 @@ events()
 	echo irq/irq_handler_entry timer/hrtimer_expire_entry
 }
 
+# Plugged requests start when blk_mq_flush_plug_list() reads the clock, which is
+# before it reports the unplug. Without kprobes the unplug has to do, and the
+# start is late by what lies between.
+probe()
+{
+	echo 'p:blk_busy/flush_plug blk_mq_flush_plug_list' >> $tracing/kprobe_events 2>/dev/null || return 0
+	echo blk_busy/flush_plug
+}
+
+unprobe()
+{
+	[ ! -e $tracing/events/blk_busy ] || echo '-:blk_busy/flush_plug' >> $tracing/kprobe_events
+}
+
 start()
 {
-	events=$(events "$@")
 	[ -w $tracing/trace ] || die "needs root, and tracefs in $tracing"
 	[ ! -e $dir ] || die "is recording already"
+	events=$(events "$@"; probe)
 	mkdir $dir
-	trap 'rmdir $dir' EXIT
+	trap 'rmdir $dir; unprobe' EXIT
 	echo mono > $dir/trace_clock
 	echo 0 > $dir/options/overwrite
 	echo "${BUSY_KB:-16384}" > $dir/buffer_size_kb
@@ -58,6 +72,7 @@ stop()
 	lost=$(awk '/^(overrun|commit overrun|dropped events):/ { n += $NF } END { print n + 0 }' $dir/per_cpu/cpu*/stats)
 	cat $dir/trace
 	rmdir $dir
+	unprobe
 	[ "$lost" = 0 ] || die "$lost events were lost: set BUSY_KB above ${BUSY_KB:-16384}"
 }
 

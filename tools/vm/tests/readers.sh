@@ -25,25 +25,41 @@ check_text()
 	}' "$1" || fail "$1: a line is not $2 unsigned integers: $(cat "$1")"
 }
 
+# fio takes its time to begin, and what is measured must not begin before it.
+wait_busy()
+{
+	local _
+
+	for _ in $(seq 300); do
+		[ "$(inflight nullb0)" = 0 ] || return 0
+		sleep 0.1
+	done
+	fail "fio does not begin"
+}
+
 null_blk nullb0 size=256 queue_mode=2 irqmode=2 completion_nsec=5000000
 for m in 0 1 2; do
 	set_mode nullb0 $m
 	fio --name=x --filename=/dev/nullb0 --direct=1 --rw=randrw --bs=4k --ioengine=libaio --iodepth=8 \
-		--runtime=9 --time_based --output=/run/vm/tmp/fio.json --output-format=json &
+		--runtime=60 --time_based --output=/run/vm/tmp/fio.json --output-format=json &
+	fio=$!
+	[ $m = 0 ] || wait_busy
 	for _ in 1 2 3; do
 		check_text /sys/block/nullb0/stat 17 0
 		check_text /proc/diskstats 20 3
 	done
 	LC_ALL=C S_TIME_FORMAT=ISO iostat -dxy -o JSON nullb0 3 1 > /run/vm/tmp/iostat.json
 	LC_ALL=C sar -d -p 2 1 > /run/vm/tmp/sar
-	wait
+	kill -TERM $fio
+	wait $fio || :	# 128: it was told to end
 	python3 - "$m" <<-'PY'
 	import json, sys
 	mode = int(sys.argv[1])
 	d = json.load(open('/run/vm/tmp/iostat.json'))['sysstat']['hosts'][0]['statistics'][0]['disk'][0]
 	head, sar = [l.split() for l in open('/run/vm/tmp/sar') if l.startswith('Average') and ('DEV' in l or 'nullb0' in l)]
 	sar_util = float(sar[head.index('%util')])
-	fio = json.load(open('/run/vm/tmp/fio.json'))
+	text = open('/run/vm/tmp/fio.json').read()
+	fio = json.loads(text[text.index('{'):])	# after "terminating on signal"
 	util = [u['util'] for u in fio['disk_util'] if u['name'] == 'nullb0'][0]
 	lat = fio['jobs'][0]['read']['lat_ns']['mean'] / 1e6
 	print('mode', mode, 'iostat: r/s', d['r/s'], 'r_await', d['r_await'], 'aqu-sz', d['aqu-sz'],
