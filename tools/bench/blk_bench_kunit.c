@@ -15,7 +15,8 @@
 #include <linux/part_stat.h>
 
 #include "../blk.h"
-#ifdef HAVE_BLK_BUSY
+#if __has_include("../blk-busy.h")
+#define HAVE_BLK_BUSY
 #include "../blk-busy.h"
 #endif
 
@@ -96,10 +97,10 @@ static void busy_start(u64 now)
 
 static void busy_end(u64 start, u64 now)
 {
-	bdev_dec_in_flight(&bdev, REQ_OP_READ);
 	blk_busy_end(&bdev, smp_processor_id(), start, now);
 	part_stat_inc(&bdev, ios[STAT_READ]);
 	part_stat_add(&bdev, nsecs[STAT_READ], now - start);
+	bdev_dec_in_flight(&bdev, REQ_OP_READ);
 }
 #endif
 

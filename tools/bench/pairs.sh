@@ -10,13 +10,13 @@ set -euo pipefail
 TOP=$(cd "$(dirname "$0")/../.." && pwd)
 . "$TOP/tools/check/env.sh"
 
-# run COMMIT FLAGS: the lines that blk_bench_kunit.c prints in that kernel
+# run COMMIT: the lines that blk_bench_kunit.c prints in that kernel
 run()
 {
 	tree_at "$1"
 	mkdir -p "$tree/block/tests"
 	cp "$TOP/tools/bench/blk_bench_kunit.c" "$tree/block/tests/"
-	printf 'obj-y += tests/blk_bench_kunit.o\nCFLAGS_blk_bench_kunit.o := %s\n' "$2" >> "$tree/block/Makefile"
+	echo 'obj-y += tests/blk_bench_kunit.o' >> "$tree/block/Makefile"
 	(cd "$tree" && python3 tools/testing/kunit/kunit.py run --kunitconfig="$out/kunitconfig" \
 		--build_dir="$uml" --jobs="$JOBS" --make_options="CC=ccache gcc" \
 		--kernel_args=seccomp=on --kernel_args=ncpus=2 --timeout=600 blk_bench) > "$out/pairs.log" 2>&1 ||
@@ -34,8 +34,8 @@ export CCACHE_DIR=$CACHE/ccache CCACHE_MAXSIZE=5G PYTHONDONTWRITEBYTECODE=1
 printf 'CONFIG_KUNIT=y\nCONFIG_BLOCK=y\nCONFIG_SMP=y\n' > "$out/kunitconfig"
 step "pairs of start and end in User Mode Linux" "15 min the first time, 1 min after that"
 {
-	run "$base" '' | sed 's/^/stock /'
-	run "$commit" -DHAVE_BLK_BUSY | sed 's/^/patched /'
+	run "$base" | sed 's/^/stock /'
+	run "$commit" | sed 's/^/patched /'
 } > "$out/pairs.raw"
 awk '
 $2 == "BENCH" { k = $1 " " $3 " " $4 " " $5; v[k, ++n[k]] = $6 / 1000 }
@@ -50,12 +50,12 @@ END {
 	}
 }' "$out/pairs.raw" | sort > "$out/pairs.tsv"
 awk -F '\t' '
-function cell(k, c) { return sprintf("%s [%s %s]", m[k, c], lo[k, c], hi[k, c]) }
+function cell(key, c) { return sprintf("%s [%s %s]", m[key, c], lo[key, c], hi[key, c]) }
 { k = $1 " " $2; c = $3 " " $4; m[k, c] = $5; lo[k, c] = $6; hi[k, c] = $7 }
 END {
 	printf "%-22s %-22s %-22s %-22s %-22s\n", "ns per pair", "1 CPU, depth 1", "1 CPU, depth 2", "2 CPUs, depth 1", "2 CPUs, depth 2"
-	n = split("stock none,stock jiffies,patched jiffies,patched busy,patched rfc,patched rounded", k, ",")
+	n = split("stock none,stock jiffies,patched jiffies,patched busy,patched rfc,patched rounded", row, ",")
 	for (i = 1; i <= n; i++)
-		printf "%-22s %-22s %-22s %-22s %-22s\n", k[i], cell(k[i], "1 1"), cell(k[i], "1 2"), cell(k[i], "2 1"), cell(k[i], "2 2")
+		printf "%-22s %-22s %-22s %-22s %-22s\n", row[i], cell(row[i], "1 1"), cell(row[i], "1 2"), cell(row[i], "2 1"), cell(row[i], "2 2")
 }' "$out/pairs.tsv"
 awk '$2 == "BENCH-BYTES" { print $1 ": " $3 " bytes of statistics per disk and CPU, " $4 " per disk" }' "$out/pairs.raw"
