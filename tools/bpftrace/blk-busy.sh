@@ -54,9 +54,9 @@ start()
 {
 	[ -w $tracing/trace ] || die "needs root, and tracefs in $tracing"
 	[ ! -e $dir ] || die "is recording already"
-	events=$(events "$@"; probe)
 	mkdir $dir
 	trap 'rmdir $dir; unprobe' EXIT
+	events=$(events "$@"; probe)
 	echo mono > $dir/trace_clock
 	echo 0 > $dir/options/overwrite
 	echo "${BUSY_KB:-16384}" > $dir/buffer_size_kb
