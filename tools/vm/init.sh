@@ -124,6 +124,8 @@ trap reset EXIT
 . "$1/env"
 mount -aT "$1/fstab"
 mkdir /run/lock $vm/tmp
+# udev makes it elsewhere; the <() of the shell needs it
+ln -s /proc/self/fd /dev/fd
 check_clock
 [ "$VM_DISKS" = 0 ] || check_disks
 rc=0
