@@ -15,18 +15,19 @@ out=$TOP/build
 mkdir -p "$out/demo"
 "$TOP/tools/kernel/build.sh" "$kver" >/dev/null
 step "the demo, in a virtual machine" "1 min"
-"$TOP/tools/vm/run.sh" -k "$kver" -t 300 -o "$out/demo" -- tools/vm/demo.sh | tee "$out/demo.txt"
+"$TOP/tools/vm/run.sh" -k "$kver" -l 80000 -t 300 -o "$out/demo" -- tools/vm/demo.sh | tee "$out/demo.txt"
 gnuplot <<EOF2
 set terminal pngcairo size 900,420
 set output "$out/demo.png"
-set title "One load, 250 reads a second at queue depth 1: busy time of every 0.25 s"
+set title "One load, 250 reads a second at queue depth 1: %util of every quarter of a second"
 set xlabel "s"
 set ylabel "%util"
-set yrange [0:]
-set key top right
-plot "$out/demo/util1" with linespoints lw 2 title "iostats=1", \\
-     "$out/demo/util2" with linespoints lw 2 title "iostats=2", \\
-     "$out/demo/truth" with lines dt 2 lw 2 lc "black" title "truth (tracepoints, both runs)"
+set yrange [0:*]
+set key outside right center
+plot "$out/demo/truth1" using 1:2:3 with filledcurves fc "#c8e6c9" title "truth, first run", \\
+     "$out/demo/util1" with linespoints lw 2 lc "#2e7d32" title "iostats=1", \\
+     "$out/demo/truth2" using 1:2:3 with filledcurves fc "#bbdefb" title "truth, second run", \\
+     "$out/demo/util2" with linespoints lw 2 lc "#1565c0" title "iostats=2"
 EOF2
 echo
 echo "Saved: build/demo.txt, build/demo.png"

@@ -4,12 +4,13 @@
 # accounting should say. One line per disk:
 #
 #   disk window_ns busy_ns ios latency_ns queue_ns max_inflight inflight
-#	inner_busy_ns inner_latency_ns
+#	inner_busy_ns inner_latency_ns span_ns
 #
 # busy_ns is the measure of the union of the intervals of its I/Os within the
 # window, queue_ns the sum of their parts within it; ios is the number that ended
 # in the window, latency_ns the sum of their whole latencies; inflight were still
-# running when it closed. An I/O begins when it leaves the task that submitted it:
+# running when it closed; span_ns is the time from the first moment with an I/O
+# in flight to the last. An I/O begins when it leaves the task that submitted it:
 # at block_io_start or, if a plug held it, when the plug is flushed; it ends at
 # block_io_done. The kernel reads its clock just after the one and before the
 # other: these are upper bounds. The inner figures are lower bounds: from
@@ -360,6 +361,9 @@ function advance(disk, t,	a, b)
 	a = since[disk] > from ? since[disk] : from
 	b = t < to ? t : to
 	if (b > a && inflight[disk] > 0) {
+		if (!(disk in first))
+			first[disk] = a
+		last[disk] = b
 		busy[disk] += b - a
 		queue[disk] += inflight[disk] * (b - a)
 		if (inflight[disk] > most[disk])
@@ -407,12 +411,12 @@ END {
 			latency[disk] += took[e]
 		}
 	}
-	print "disk window_ns busy_ns ios latency_ns queue_ns max_inflight inflight inner_busy_ns inner_latency_ns"
+	print "disk window_ns busy_ns ios latency_ns queue_ns max_inflight inflight inner_busy_ns inner_latency_ns span_ns"
 	for (disk in since)
 		advance(disk, to)
 	for (disk in since)
 		if (disk !~ /^inner/)
-			printf "%s %.0f %.0f %d %.0f %.0f %d %d %.0f %.0f\n", disk, to - from, busy[disk],
+			printf "%s %.0f %.0f %d %.0f %.0f %d %d %.0f %.0f %.0f\n", disk, to - from, busy[disk],
 				ios[disk], latency[disk], queue[disk], most[disk], running[disk],
-				busy["inner " disk], latency["inner " disk]
+				busy["inner " disk], latency["inner " disk], last[disk] - first[disk]
 }

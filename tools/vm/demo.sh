@@ -8,60 +8,77 @@ set -eu
 disk=nvme0n1
 need_disk $disk
 tmp=/run/vm/tmp
+fio=(fio --name=x --filename=/dev/$disk --direct=1 --size=64m --ioengine=libaio --time_based --output=/dev/null)
+busy=tools/bpftrace/blk-busy
 
-# sample MODE OPTION...: fio on the disk and iostat once a second beside it; the
-# points of the plot, four a second, are read from the same counter as iostat's.
-sample()
+range()
 {
-	local m=$1 i
-
-	shift
-	fio --name=x --filename=/dev/$disk --direct=1 --bs=4k --size=64m --ioengine=libaio --time_based \
-		--runtime=7 --output=/dev/null "$@" &
-	sleep 1
-	LC_ALL=C iostat -dxy $disk 1 5 > $tmp/iostat &
-	for ((i = 0; i < 20; i++)); do
-		echo "$EPOCHREALTIME $(field $disk 10)"
-		sleep 0.25
-	done | awk 'NR > 1 { print $1 - t0, ($2 - b) / 10 / ($1 - t) } NR == 1 { t0 = $1 } { t = $1; b = $2 }' > "$VM_OUT/util$m"
-	wait
+	printf "%.$3f - %.$3f" "$1" "$2"
 }
 
-# row NAME OPTION...: a line of the table. Sets window, truth and busy of mode 2.
+# row NAME OPTION...: a line of the table: a load in both modes, and the truth of
+# each. In % of the time from its first I/O to its last, so without fio's start.
 row()
 {
-	local name=$1 m window busy least most await lowest highest shown
+	local name=$1 m ticks least most await lowest highest span true shown
 
 	shift
 	for m in 1 2; do
-		read -r window _ busy least most await lowest highest _ < <(tools/vm/measure.sh $disk $m \
-			fio --name=x --filename=/dev/$disk --direct=1 --size=64m --ioengine=libaio \
-			--time_based --runtime=1 --output=/dev/null "$@")
-		shown[m]="$(calc "50 * ($least + $most) / $window" 1) -> $(calc "100 * $busy / $window" 1) %"
+		read -r _ _ ticks least most await lowest highest _ span < <(
+			tools/vm/measure.sh $disk $m "${fio[@]}" --runtime=1 "$@")
+		least=$(calc "100 * $least / $span") most=$(calc "100 * $most / $span")
+		true[m]=$(range "$least" "$most" 1) shown[m]=$(calc "100 * $ticks / $span" 1)
 	done
-	printf '%-38s %18s %18s %10.1f %10.1f\n' "$name" "${shown[1]}" "${shown[2]}" "$(calc "($lowest + $highest) / 2")" "$await"
+	printf '%-32s %13s %6s  %13s %6s  %13s %6.0f\n' "$name" "${true[1]}" "${shown[1]}" "${true[2]}" "${shown[2]}" \
+		"$(range "$lowest" "$highest" 0)" "$await"
+}
+
+# points MODE: %util in steps of a quarter of a second, for the plot, from the
+# same counter as iostat's, as long as that runs
+points()
+{
+	while kill -0 "$iostat" 2>/dev/null; do
+		echo "$EPOCHREALTIME $(field $disk 10)"
+		sleep 0.25
+	done | awk 'NR > 1 { print $1 - t0, ($2 - b) / 10 / ($1 - t) } NR == 1 { t0 = $1 } { t = $1; b = $2 }' > "$VM_OUT/util$1"
+}
+
+# sample MODE: the aliasing load, with iostat once a second beside it, and the
+# truth of that very run
+sample()
+{
+	local m=$1 ios
+
+	set_mode $disk "$m"
+	$busy.sh start
+	ios=$(field $disk 1)
+	"${fio[@]}" --runtime=5 --rw=randread --bs=4k --rate_iops=250 &
+	until [ "$(field $disk 1)" != "$ios" ]; do sleep 0.1; done
+	LC_ALL=C iostat -dxy $disk 1 4 > $tmp/iostat &
+	iostat=$!
+	points "$m"
+	wait
+	$busy.sh stop > $tmp/events
+	$busy.awk $tmp/events | awk -v disk="$(cat /sys/block/$disk/dev)" \
+		'$1 == disk { print 0, 100 * $9 / $11, 100 * $3 / $11; print 4, 100 * $9 / $11, 100 * $3 / $11 }' > "$VM_OUT/truth$m"
+	awk '/^Device/ { for (i = 1; i <= NF; i++) h[$i] = i }
+	/^'$disk' / { printf "%8s %8s %8s %8s\n", $h["r/s"], $h["r_await"], $h["aqu-sz"], $h["%util"] }' $tmp/iostat
+	awk 'NR == 1 { printf "%26s %.1f - %.1f (trace of the same run)\n", "truth:", $2, $3 }' "$VM_OUT/truth$m"
 }
 
 echo "Linux $(uname -r), an NVMe disk that QEMU emulates, $(nproc) CPUs"
 echo
-printf '%-38s %18s %18s %21s\n' '' 'iostats=1: %util' 'iostats=2: %util' 'await, us (mode 2)'
-printf '%-38s %18s %18s %10s %10s\n' 'load' 'true -> shown' 'true -> shown' true shown
-row '250 reads/s, depth 1 (aliasing)' --rw=randread --bs=4k --rate_iops=250
-row '1000 reads/s, depth 1' --rw=randread --bs=4k --rate_iops=1000
-row '128k, depth 1, 1 ms thinktime (the RFC)' --rw=randrw --bs=128k --thinktime=1000
-row 'saturated, depth 32' --rw=randread --bs=4k --iodepth=32
+printf '%-32s %20s  %20s  %20s\n' '' '%util, iostats=1' '%util, iostats=2' 'await in us, 2' \
+	'each load runs once in each mode' 'true    shown' 'true    shown' 'true    shown'
+row '128k, 1 ms thinktime (the RFC)' --rw=randrw --bs=128k --thinktime=1000
+row 'depth 32' --rw=randread --bs=4k --iodepth=32 --runtime=500ms
 
 for m in 1 2; do
-	set_mode $disk $m
 	echo
-	echo "iostat while the same load runs, 250 reads/s at depth 1, iostats=$m"
-	sample $m --rw=randread --rate_iops=250
-	awk '/^Device/ && !n++ { for (i = 1; i <= NF; i++) h[$i] = i; printf "%8s %8s %8s %8s\n", "r/s", "r_await", "aqu-sz", "%util" }
-	$1 == "'$disk'" { printf "%8s %8s %8s %8s\n", $h["r/s"], $h["r_await"], $h["aqu-sz"], $h["%util"] }' $tmp/iostat
+	echo "iostat on 250 reads/s at depth 1, iostats=$m"
+	printf '%8s %8s %8s %8s\n' r/s r_await aqu-sz %util
+	sample $m
 done
-tools/vm/measure.sh $disk 2 fio --name=x --filename=/dev/$disk --direct=1 --bs=4k --size=64m --ioengine=libaio \
-	--time_based --runtime=2 --rw=randread --rate_iops=250 --output=/dev/null |
-	awk '{ u = 50 * ($4 + $5) / $1; print 0, u; print 5, u }' > "$VM_OUT/truth"
 
 cat <<'TEXT'
 

@@ -3,8 +3,9 @@
 # measure.sh DISK MODE CMD...: run the load CMD on an idle DISK with iostats=MODE
 # and print what the kernel says of it beside the truth from tracepoints, on one
 # line:
-#   window_ms ios busy_ms least_ms most_ms await_us least_us most_us aqu_sz
-# where the truth lies between least and most, see blk-busy.awk.
+#   window_ms ios busy_ms least_ms most_ms await_us least_us most_us aqu_sz span_ms
+# where the truth lies between least and most, and the span is the part of the
+# window from the first I/O to the last, see blk-busy.awk.
 # Runs in the virtual machine, on idle disks: what is in flight at the edges of
 # the window would be a matter of taste. Disks without requests (dm, md, zram)
 # are measured by their bios.
@@ -37,8 +38,8 @@ $1 == disk {
 		exit 1
 	}
 	shown = (y[4] - x[4] + y[8] - x[8] + y[15] - x[15]) * 1000 / n
-	printf "%.3f %d %d %.3f %.3f %.3f %.3f %.3f %.3f\n", $2 / 1e6, n, y[10] - x[10], $9 / 1e6, $3 / 1e6,
-		shown, $10 / 1e3 / n, $5 / 1e3 / n, (y[11] - x[11]) / ($2 / 1e6)
+	printf "%.3f %d %d %.3f %.3f %.3f %.3f %.3f %.3f %.3f\n", $2 / 1e6, n, y[10] - x[10], $9 / 1e6, $3 / 1e6,
+		shown, $10 / 1e3 / n, $5 / 1e3 / n, (y[11] - x[11]) / ($2 / 1e6), $11 / 1e6
 	found = 1
 }
 END { if (!found) { print "measure.sh: nothing in the trace for " disk > "/dev/stderr"; exit 1 } }' "$events.truth"

@@ -20,7 +20,7 @@ dd if=/dev/urandom of=/dev/zram0 bs=1M count=64 oflag=direct status=none
 modprobe dm_mod
 dmsetup create --noudevsync lin --table "0 1048576 linear /dev/nullb2 0"
 head -c 48M /dev/zero > $tmp/file
-worst1=0 worst2=0
+worst1=0 worst2=0 qd1=
 
 # fio_on DISK OPTION...: 3 s of a load; its mean latency in us goes to $tmp/lat
 fio_on()
@@ -56,7 +56,7 @@ larger()
 	calc "($1 < 0 ? -($1) : $1) > $2 ? ($1 < 0 ? -($1) : $1) : $2" 2
 }
 
-# load NAME DISK FUNCTION ARG...
+# load NAME DISK FUNCTION ARG..., with qd1 set if no two requests overlap
 load()
 {
 	local name=$1 disk=$2 m window ios busy least most await lowest highest aqu lat error
@@ -65,7 +65,7 @@ load()
 	need_disk "$disk"
 	for m in 1 2; do
 		tools/vm/measure.sh "$disk" $m bash -c '"$@"' - "$1" "$disk" "${@:2}" > $tmp/result || fail "$name: no measurement"
-		read -r window ios busy least most await lowest highest aqu < $tmp/result
+		read -r window ios busy least most await lowest highest aqu _ < $tmp/result
 		lat=$(cat $tmp/lat)
 		# Bios have no lower bound in the trace. For dm it is what its disk
 		# takes, 1 ms; for zram there is none, so only 0 is too little.
@@ -87,17 +87,19 @@ load()
 		check "$name: %util" "$error >= -1 - 0.001 * $window && $error <= 1 + 0.001 * $window"
 		check "$name: await" "$await <= $highest * 1.01 + 2 + 2000 / $ios && $await >= $lowest * 0.99 - 2 - 2000 / $ios"
 		check "$name: await is not above fio's latency" "$await <= $lat"
+		[ -z "$qd1" ] || check "$name: at depth 1 the busy time is the sum of the latencies" \
+			"$busy >= $await * $ios / 1000 - 2 && $busy <= $await * $ios / 1000 + 2"
 	done
 }
 
 export -f fio_on plug_compute_on
 export tmp plug_compute
 printf '%-22s m %6s %13s %6s %6s %19s %9s %9s %7s\n' load ios true% shown% error true-us await-us fio-us aqu-sz
-load "RFC job, nvme" nvme0n1 fio_on --rw=randrw --bs=128k --thinktime=1000
-load "rate_iops=250" nullb0 fio_on --rw=randread --rate_iops=250
-load "rate_iops=1000" nullb0 fio_on --rw=randread --rate_iops=1000
-load "100 us, rate=4m" nullb1 fio_on --rw=write --rate=4m
-load "125 x 1 ms" nullb2 fio_on --rw=randread --rate_iops=125
+qd1=yes load "RFC job, nvme" nvme0n1 fio_on --rw=randrw --bs=128k --thinktime=1000
+qd1=yes load "rate_iops=250" nullb0 fio_on --rw=randread --rate_iops=250
+qd1=yes load "rate_iops=1000" nullb0 fio_on --rw=randread --rate_iops=1000
+qd1=yes load "100 us, rate=4m" nullb1 fio_on --rw=write --rate=4m
+qd1=yes load "125 x 1 ms" nullb2 fio_on --rw=randread --rate_iops=125
 load "QD32 saturated, nvme" nvme0n1 fio_on --rw=randread --iodepth=32
 load "QD32 saturated" nullb3 fio_on --rw=randread --iodepth=32
 load "two bursts a second" nullb0 fio_on --rw=randread --iodepth=16 --thinktime=500000 --thinktime_blocks=64
