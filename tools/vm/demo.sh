@@ -8,7 +8,7 @@ set -eu
 disk=nvme0n1
 need_disk $disk
 tmp=/run/vm/tmp
-fio=(fio --name=x --filename=/dev/$disk --direct=1 --size=64m --ioengine=libaio --time_based --output=/dev/null)
+fio=(fio --name=x --filename="/dev/$disk" --direct=1 --size=64m --ioengine=libaio --time_based --output=/dev/null)
 busy=tools/bpftrace/blk-busy
 
 range()
