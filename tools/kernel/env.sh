@@ -4,7 +4,7 @@
 # shellcheck shell=bash disable=SC2034
 
 DEFAULT_KVER=7.3
-CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/blk-lathist
+CACHE=${XDG_CACHE_HOME:-${HOME:?is not set: set it or XDG_CACHE_HOME}/.cache}/blk-lathist
 JOBS=${JOBS:-$(nproc)}
 
 # Set by git for its hooks: they name another repository than the kernel's.
@@ -63,6 +63,8 @@ parse_kver()
 	*)	[ -e "$TOP/tools/vm/$flavour.config" ] ||
 			die "unknown flavour '$flavour' of KVER '$1': use ${version} or ${version}+stock" ;;
 	esac
+	{ mkdir -p "$CACHE" && [ -w "$CACHE" ]; } 2>/dev/null ||
+		die "cannot write to $CACHE: set XDG_CACHE_HOME to a directory where you can"
 	repo=$CACHE/linux-$version.git
 	src=$CACHE/src/$1
 	obj=$CACHE/build/$1

@@ -25,7 +25,7 @@ apt_private()
 	local state=$CACHE/apt/$suite uri
 
 	if [ "$suite" = - ]; then
-		apt-get "$@"
+		apt-get -o APT::Sandbox::User=root "$@"
 		return
 	fi
 	if [ ! -e "$state/sources.list" ]; then
